@@ -2,13 +2,12 @@
 
     python -m tools.small_model.base --data DATA --base ENCODER --out FOLDER
 
-MPNet learns resolution alone, in phases. The first two have labels and constructions, and a
-third of the labelled passages stands among turns of other dialogs, as long as those of dev. The
-last has the labels alone, with a falling rate. The weights are the averages of the last phase.
+MPNet learns resolution alone, in three phases. Each has the labels and constructions, and a
+part of the labelled passages stands among turns of other dialogs, as long as those of dev. In
+the last the rate falls; the weights are the averages of that phase.
 
-With `--teacher`, the last phase has also the mean probabilities of these models, for the labels
-and for anchors that nobody labelled, and lasts one epoch. With `--start`, a model is trained
-further, by the last phase alone.
+With `--teacher`, the labels of the last phase are mixed with the mean probabilities of these
+models. With `--start`, a model is trained further, by the last phase alone.
 """
 
 import random
@@ -23,7 +22,7 @@ from nfh_db.formats.registry import DIALOG
 from nfh_models.domain import Passage
 from nfh_models.encoder.model import ModelBundle, shift_to_paper
 from nfh_models.encoder.settings import EncoderSettings, Weights, settings_from
-from nfh_models.encoder.training import Material, Silver
+from nfh_models.encoder.training import Material, Silver, Soft
 from nfh_models.parsing.base import load_parser
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.resolution.recipes import BASE
@@ -36,23 +35,20 @@ from tools.small_model.build import (
     BuildRequest,
     TrainedEncoder,
     begun,
-    drawn,
     finished,
-    material_of,
     run,
     seen_texts,
-    silver_of,
     train,
 )
 from tools.small_model.constructions import Construction, Dialog, constructed, padded
-from tools.small_model.data import Data, Say, near_item, read_data
+from tools.small_model.data import Data, Say, labels, near_item, read_data
 
 MPNET = "sentence-transformers/all-mpnet-base-v2"
 
 SETTINGS = (
     "task=resolution",
     "priors=paper",
-    "window=170",
+    "window=110",
     "epochs=1",
     "batch=16",
     "rate=5e-5",
@@ -68,21 +64,14 @@ SHARES: Mapping[Construction, int] = {
     Construction.BEHIND: 420,
     Construction.REPLY: 360,
     Construction.DISTRACTOR: 240,
+    Construction.DISTANT: 300,
     Construction.LIST: 240,
-    Construction.CLASS: 420,
+    Construction.CLASS: 600,
 }
 """Constructions of a phase, 4,306 labels beside them."""
 
-PADDED = 0.3
-"""The share of labelled passages that stand among turns of other dialogs."""
-
-MIXED_PHASES = 2
-LAST_EPOCHS = 2
-
-UNLABELLED = 2_000
-"""Of each sort of anchors that nobody labelled in the last phase, with teachers; of fused heads
-of sentences all.
-"""
+PADDED = 0.3, 0.3, 0.2
+"""Of each phase the share of labelled passages that stand among turns of other dialogs."""
 
 Constructed = Mapping[Construction, Sequence[ResolutionExample]]
 
@@ -131,30 +120,31 @@ def unlabelled(path: Path, data: Data) -> Iterator[Passage]:
 
 
 def phases(
-    data: Data, made: Constructed, settings: EncoderSettings, only: int | None = None
+    data: Data,
+    made: Constructed,
+    settings: EncoderSettings,
+    soft: Mapping[str, Soft],
+    only: int | None = None,
 ) -> list[Phase]:
-    """The parts of the training, in order."""
+    """The parts of the training, in order. soft: what teachers say of the labelled anchors, for
+    the last."""
     by_group = {one.group: one for one in data.train}
     dialogs = [Dialog.of(one.item.passage, one.where) for one in by_group.values()]
     lengths = [len(one.item.passage.tokens) for one in data.dev]
     found = []
-    for number in range(MIXED_PHASES):
+    for number, share in enumerate(PADDED):
         rng = random.Random(f"{settings.seed} data {number}")  # noqa: S311 - a draw, no secret
         train = [
-            padded(one, dialogs, rng.choice(lengths), rng) if rng.random() < PADDED else one
+            padded(one, dialogs, rng.choice(lengths), rng) if rng.random() < share else one
             for one in data.train
         ]
-        for how, share in SHARES.items():
+        for how, count in SHARES.items():
             pool = made.get(how, ())
-            train += rng.sample(pool, min(only or share, share, len(pool)))
-        found.append(Phase(_material(train, data), settings, floor=1.0))
-    last = msgspec.structs.replace(settings, epochs=LAST_EPOCHS)
-    found.append(Phase(_material(data.train, data), last))
+            train += rng.sample(pool, min(only or count, count, len(pool)))
+        found.append(Phase(Material(train, dev_resolution=data.dev), settings, floor=1.0))
+    last = found[-1].material
+    found[-1] = Phase(replace(last, soft=soft), settings)
     return found
-
-
-def _material(train: Sequence[ResolutionExample], data: Data) -> Material:
-    return Material(train, dev_resolution=data.dev)
 
 
 def learn(
@@ -179,36 +169,29 @@ def make(asked: BuildRequest, say: Say) -> Path:
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
     made = constructions_of(data, asked.dialogs, asked.only, say)
-    parts = phases(data, made, asked.settings, asked.only)
-    silver: list[Silver] = []
-    if asked.teachers:
-        some = drawn(silver_of(data, asked, say), UNLABELLED)
-        silver = [replace(one, nfh=None) for one in some]
-        once = msgspec.structs.replace(asked.settings, epochs=1)
-        parts[-1] = Phase(material_of(data, silver, asked, say), once)
+    items = [one.item for one in data.train]
+    soft = labels(asked.teachers, items, asked.work, say, states=False).soft
+    parts = phases(data, made, asked.settings, soft, asked.only)
     if asked.start is not None:
-        parts = parts[MIXED_PHASES:]
+        parts = parts[-1:]
     trained = learn(parts, begun(asked), asked.work, say)
-    return packed(trained, data, made, silver, asked, say)
+    return packed(trained, data, made, asked, say)
 
 
 def packed(
     trained: TrainedEncoder,
     data: Data,
     made: Constructed,
-    silver: Sequence[Silver],
     asked: BuildRequest,
     say: Say,
 ) -> Path:
     """A trained model in 4 and 8 bits, with its figures, its card and the texts it has seen."""
     kept = msgspec.structs.replace(trained.bundle.settings, weights=Weights.MIXED)
-    # The classes are expected as often as in the paper's corpus, not as among the labels, which
-    # the last phase has, and teachers without their class shares.
+    # The classes are expected as often as in the paper's corpus, not as among the labels.
     bundle = replace(trained.bundle, settings=kept, shift=shift_to_paper(data.train))
     every = {
         how.value: [Silver(one.item, one.gold) for one in some] for how, some in made.items()
     }
-    every["unlabelled"] = list(silver)
     learnt = Material(data.train, silver=[one for some in every.values() for one in some])
     seen = seen_texts(replace(data, sentences=(), tuning=()), every)
     return finished(replace(trained, bundle=bundle), data, learnt, seen, asked, say)

@@ -25,6 +25,7 @@ from nfh_models.domain import (
 )
 from nfh_models.parsing.base import Parsed, Parser, WordSpan
 from nfh_models.resolution.base import Item, ResolutionExample
+from nfh_models.text.numbers import may_hold_number
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import lemmas, plain_words
 
@@ -46,6 +47,9 @@ class Construction(StrEnum):
 
     DISTRACTOR = "distractor"
     """The same, with a noun nearer to the number that cannot be its head."""
+
+    DISTANT = "distant"
+    """The same as a reply, several turns without a noun that can be counted later."""
 
     LIST = "list"
     """ "One … one …" after a counted noun."""
@@ -608,6 +612,64 @@ def replies(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample
         yield example_of(made, (turn + 1, at), [(turn, counted.noun)], how, one.dialog.name)
 
 
+BETWEEN = 3, 7
+"""Turns between a noun and a number that counts it, at least and at most."""
+
+TURN_WORDS = 2, 14
+"""Words of such a turn."""
+
+
+def empty_turns(dialogs: Iterable[ParsedDialog], fit: frozenset[str]) -> list[Line]:
+    """Short turns that no number can count anything of: without nouns that can be counted,
+    names and numbers. fit: see `countable`."""
+    found = []
+    for one in dialogs:
+        full = {noun.turn for noun in one.nouns if noun.lemma in fit - UNFIT}
+        full |= {counted.turn for counted in one.counted}
+        for turn, line in enumerate(one.lines):
+            words = line.words
+            first = {0, *one.ends.get(turn, ())}
+            if (
+                turn not in full
+                and TURN_WORDS[0] <= len(words) <= TURN_WORDS[1]
+                and not any(map(may_hold_number, words))
+                and all(
+                    word.islower() or place in first or word == "I" or not word.isalpha()
+                    for place, word in enumerate(words)
+                )
+            ):
+                found.append(line)
+    return found
+
+
+def distant(
+    one: ParsedDialog, empty: Sequence[Line], rng: random.Random
+) -> Iterator[ResolutionExample]:
+    """A number that counts a noun of several turns before. empty: see `empty_turns`."""
+    for counted in one.counted:
+        if (
+            not counted.more
+            or counted.lemma in UNFIT | UNITS
+            or not _only_counted(counted, one)
+        ):
+            continue
+        turn, own = counted.turn, one.lines[counted.turn]
+        forms = ON_PERSONS if counted.lemma in PERSONS else ON_THINGS
+        number = _another_number(own.words[counted.number], ["one"] * 6 + SMALL[:6], rng)
+        words, at = _filled(rng.choice(forms), number)
+        speakers = own.speaker, _other_speaker(one.lines, turn)
+        count = rng.randint(*BETWEEN)
+        made = [*one.lines[:turn], replace(own, words=own.words[: counted.end])]
+        made += [
+            replace(line, speaker=speakers[rank % 2])
+            for rank, line in enumerate(rng.sample(empty, min(count, len(empty))), 1)
+        ]
+        made.append(Line(speakers[len(made) % 2], words))
+        anchor = len(made) - 1, at
+        heads = [(turn, counted.noun)]
+        yield example_of(made, anchor, heads, Construction.DISTANT, one.dialog.name)
+
+
 def _only_counted(counted: CountedNoun, one: ParsedDialog) -> bool:
     """Whether its turn counts nothing else up to the end of its sentence: then a number after
     the sentence could count either."""
@@ -663,6 +725,9 @@ SENTENCES: Mapping[Kind, tuple[str, ...]] = {
         "By the time I was {age} I had my own {thing} .",
         "You 're {age} , and you still ca n't cook .",
         "A {person} of {age} should know better .",
+        "My {person} died at {age} .",
+        "At {age} she already had her own {thing} .",
+        "{age} is too young to drive a {thing} .",
     ),
     Kind.CURRENCY: (
         "How much for the {thing} ? {sum} .",
@@ -672,6 +737,13 @@ SENTENCES: Mapping[Kind, tuple[str, ...]] = {
         "I paid {sum} for this {thing} .",
         "My {person} owes me {sum} .",
         "The {thing} is worth at least {sum} .",
+        "The {thing} ? {sum} , and not a cent less .",
+        "They take {sum} a night for that {thing} .",
+        "My {person} got the {thing} for {sum} .",
+        "Seats are {sum} each .",
+        "I bet {sum} on your {person} .",
+        "She makes {sum} an hour .",
+        "You could sell the {thing} for {sum} , easily .",
     ),
     Kind.TIME: (
         "Meet me at {hour} .",
@@ -694,6 +766,16 @@ SENTENCES: Mapping[Kind, tuple[str, ...]] = {
         "This {thing} is big enough for {few} .",
         "Dinner for {few} at the new place .",
         "My {person} is the one who took the {thing} .",
+        "One never knows what the {person} is up to .",
+        "One must not leave a {thing} in the rain .",
+        "How is one supposed to sleep next to that {thing} ?",
+        "One does what one can .",
+        "All {few} of you , into the {thing} !",
+        "{few} of us stayed with the {thing} .",
+        "{few} of them wore masks , and my {person} saw it all .",
+        "You {few} , stay away from the {thing} .",
+        "I booked the {thing} for {few} .",
+        "Lunch for {few} , and the check goes to my {person} .",
     ),
     Kind.OTHER: (
         "{few} , and this is the last time I say it .",
@@ -706,6 +788,21 @@ SENTENCES: Mapping[Kind, tuple[str, ...]] = {
         "Have you heard the one about the {thing} ?",
         "That 's a good one .",
         "I owe you one .",
+        "Hear me out . One , the {thing} is not yours . Two , I was here first .",
+        "One , find the {thing} . Two , bring it to me .",
+        "Five , four , three , two , one , and the {thing} is on !",
+        "{few} , three , two , now pull the {thing} !",
+        "And a one , and a two , and off goes the {thing} .",
+        "My {person} is six foot {few} .",
+        "He was five foot {few} , and he lifted the {thing} .",
+        "She is five feet {few} in her shoes .",
+        "From one to ten , how much do you like the {thing} ?",
+        "The {thing} got a {few} from the judges .",
+        "I give your {person} a {few} .",
+        "There were {few} of them in the box next to the {thing} .",
+        "You ca n't win them all , but you won that one .",
+        "My {person} told me a good one yesterday .",
+        "He took one on the chin from my {person} .",
     ),
 }
 """Sentences whose number is of a class. The first {number}, else the first "one", is meant."""
@@ -768,6 +865,7 @@ def constructed(
     rng = random.Random(seed)  # noqa: S311 - a draw, no secret
     parsed = parsed_dialogs(dialogs, parser)
     fit = countable(parsed)
+    empty = empty_turns(parsed, fit)
     found: dict[Construction, list[ResolutionExample]] = {how: [] for how in Construction}
     for one in parsed:
         for made in (
@@ -776,6 +874,7 @@ def constructed(
             announced(one, rng),
             indefinites(one, fit, rng),
             replies(one, rng),
+            distant(one, empty, rng),
             lists(one, rng),
             classed(one, fit, rng),
         ):

@@ -22,6 +22,8 @@ from tools.small_model.constructions import (
     classed,
     constructed,
     countable,
+    distant,
+    empty_turns,
     indefinites,
     left_out,
     lists,
@@ -193,6 +195,33 @@ def test_another_speaker_replies_with_another_number() -> None:
         assert rest in ([], ["Ben: Oh ."])
     for line in ("Ann: I have one dogs .", "Ann: I have three cats , two dogs ."):
         assert list(replies(parsed(line), rng())) == []
+
+
+def test_a_number_several_turns_behind_its_noun() -> None:
+    one = parsed("Ann: I saw two dogs at the market . Big .", "Ben: Oh .")
+    empty = [Line("Cid", ("so", "they", "say")), Line(None, ("I", "see")), Line("Dan", ("no",))]
+    for seed in range(20):
+        [made] = distant(one, empty, rng(seed))
+        first, *between, last = shown(made).split(" | ")
+        assert first == "Ann: I saw two *dogs at the market ."
+        assert len(between) == len(empty)
+        assert "[" in last
+        speakers = [turn.speaker for turn in made.item.passage.turns]
+        assert speakers == ["Ann", "Ben", "Ann", "Ben", "Ann"]
+    assert list(distant(parsed("Ann: I have one dogs ."), empty, rng())) == []
+
+
+def test_turns_without_anything_to_count() -> None:
+    some = [
+        parsed("Ann: I see dogs .", "Ben: So they say .", "Ann: He is five .", "Ben: No ."),
+        parsed("Ann: I told Cid so .", f"Ben: {'so ' * 20}", "Ann: The water is here . See ?"),
+    ]
+    found = empty_turns(some, frozenset({"dog"}))
+    assert [" ".join(line.words) for line in found] == [
+        "So they say .",
+        "No .",
+        "The water is here . See ?",
+    ]
 
 
 def test_a_list_behind_a_counted_noun() -> None:

@@ -276,7 +276,6 @@ def test_base_is_made_in_phases(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     sizes = re.findall(r"phase \d of 3: (\d+) examples", found.output)
     assert len(sizes) == 3
-    assert sizes[0] > sizes[2], "the last phase has the labels alone"
     model = load(tmp_path / "package")
     assert (model.recipe, model.bundle.settings.task) == ("base", "resolution")
     assert model.bundle.settings.weights is Weights.MIXED
@@ -300,7 +299,7 @@ def test_base_is_made_in_phases(tmp_path: Path) -> None:
     assert seen.holds(train[-1])
     assert seen.holds(dev[0])
     assert not SeenTexts(seen.learnt).holds(dev[0])
-    # From there on, taught by itself: what is new are the passages that nobody labelled.
+    # From there on by the last phase, taught by itself.
     call[call.index("--work") + 1] = str(tmp_path / "further")
     call[call.index("--out") + 1] = str(tmp_path / "second")
     first = str(tmp_path / "package")
@@ -308,10 +307,7 @@ def test_base_is_made_in_phases(tmp_path: Path) -> None:
     found = CliRunner().invoke(base.main, call, catch_exceptions=False)
     assert found.exit_code == 0, found.output
     assert "phase 1 of 1" in found.output
-    silver = re.search(r"(\d+) fused heads of sentences", found.output)
-    assert silver is not None and int(silver[1]) > 0
-    lessons = re.search(r"(\d+) lessons", found.output)
-    assert lessons is not None and int(lessons[1]) > int(sizes[2])
+    assert any(path.name.startswith("labels-") for path in (tmp_path / "further").iterdir())
     assert "Its teachers: package." in (tmp_path / "second" / "card.md").read_text()
     second = read_seen(tmp_path / "second")
     assert second is not None and second.holds(train[-1])
