@@ -886,7 +886,9 @@ def constructed(
 # --- padding --------------------------------------------------------------------------------
 
 MOST = 165
-"""Words of a padded passage: nearly what one window holds."""
+"""Words of a padded passage: nearly what a window of 170 words holds, the longest that models
+of the package have.
+"""
 
 TRIES = 20
 LEAST_ROOM = 8
