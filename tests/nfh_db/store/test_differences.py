@@ -8,21 +8,19 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-import sqlite_utils
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_db import database as db_database
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import AnchorState, Ballot, Role
-from nfh_db.schema import migrations
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Blocking, DifferenceNote, Kind, class_answer, compare
 from nfh_tui.cli.main import commands
+from tests.nfh_db.store.older_database import older_database
 
 WORDS = "the dogs saw one or two dogs and cats near cats"
 PEOPLE = ("eva", "bob", "Zoë", "ada")
@@ -313,9 +311,7 @@ def test_an_upgrade_fills_the_tables(path: Path, kit) -> None:
         "INSERT INTO answer (anchor_id, annotator_id, role, kind, answered_at) "
         "VALUES (1, ?, ?, ?, '')"
     )
-    with closing(connect(path, "rwc")) as old:
-        database = sqlite_utils.Database(old)
-        migrations.apply(database, stop_before="m002_votes_that_count")
+    with older_database(path, 1) as old:
         with Store.open(path.with_name("other.db"), create=True) as other:
             kit.load(other, kit.one(WORDS, 3))
         old.execute("ATTACH ? AS other", (str(path.with_name("other.db")),))
@@ -331,8 +327,6 @@ def test_an_upgrade_fills_the_tables(path: Path, kit) -> None:
         )
         old.executemany(answer, [(1, "annotator", "AGE"), (2, "annotator", "YEAR")])
         old.executemany(answer, [(3, "adjudicator", "AGE"), (4, "adjudicator", "NOT_NFH")])
-        old.execute(db_database.SET_APPLICATION_ID)
-        old.execute("PRAGMA user_version = 1")
     with Store.open(path) as store:
         assert check(path, store) == 1
         assert asked(path, "experts:differ") == [1]

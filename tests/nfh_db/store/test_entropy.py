@@ -4,16 +4,14 @@ import math
 from pathlib import Path
 
 import pytest
-import sqlite_utils
 
 from nfh_db import connection
-from nfh_db import database as db_database
 from nfh_db.predictions import entropy
 from nfh_db.query import parse
 from nfh_db.records import Prediction
-from nfh_db.schema import migrations
 from nfh_db.serialization import encode_scores
 from nfh_db.store import Store
+from tests.nfh_db.store.older_database import older_database
 
 EVEN = (0.25, 0.25, 0.0, 0.0, 0.0, 0.0, 0.25, 0.25)
 SURE = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, 0.0)
@@ -55,9 +53,7 @@ def test_it_is_stored_with_a_prediction(store: Store, kit) -> None:
 def test_an_upgrade_fills_it_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # More rows than are filled at a time, of two models.
     monkeypatch.setattr("nfh_db.predictions.FILLED_AT_ONCE", 4)
-    with connection.sqlite3.connect(path, isolation_level=None) as old:
-        database = sqlite_utils.Database(old)
-        migrations.apply(database, stop_before="m005_jobs")
+    with older_database(path, 4) as old:
         old.execute("INSERT INTO document VALUES (1, 'd', NULL)")
         old.execute("INSERT INTO passage VALUES (1, 1, NULL, x'dd', 'a one')")
         old.executemany(
@@ -83,9 +79,6 @@ def test_an_upgrade_fills_it_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             "INSERT INTO prediction VALUES (1,1,'AGE',NULL,0.5,x'00','',0.5) "
             "ON CONFLICT DO UPDATE SET scores = x'00'"
         )
-        old.execute(db_database.SET_APPLICATION_ID)
-        old.execute("PRAGMA user_version = 4")
-    old.close()
     with Store.open(path) as store:
         store.people.ensure("eva")
     with connection.sqlite3.connect(path) as new:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import schema, schema_parts
+from nfh_db import schema_parts
 from nfh_db.connection import SCHEMA_VERSION, connect
 from nfh_db.database import back_up, read_access
 from nfh_db.doctor import Repair, examine, repair, rows
 from nfh_db.errors import ForeignPartsError, StoreError
 from nfh_db.merge import source
 from nfh_db.store import Store
+from tests.nfh_db.store.older_database import older_database
 
 ENDLESS = (
     "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS id FROM r"
@@ -35,15 +36,6 @@ def made(path: Path) -> Path:
     with Store.open(path, create=True) as store:
         store.people.ensure("eva")
     return path
-
-
-GOLD_BEFORE = (
-    "DROP TABLE gold",
-    next(text for text in schema.FIRST_SCHEMA if text.startswith("CREATE TABLE gold ")),
-    "ALTER TABLE gold ADD COLUMN votes TEXT NOT NULL DEFAULT ''",
-    *schema.GOLD_INDICES,
-)
-"""Make the table of golds, which is empty, as it was before the rule `weighted`."""
 
 
 def change(path: Path, *statements: str) -> None:
@@ -105,32 +97,22 @@ def test_names_do_not_reach_the_terminal_as_they_are(made: Path) -> None:
     assert "\x1b" not in str(refused.value)
 
 
-def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
-    change(
-        made,
-        *GOLD_BEFORE,
-        "ALTER TABLE answer DROP COLUMN timed",
-        "ALTER TABLE answer DROP COLUMN in_sheet",
-        "ALTER TABLE job DROP COLUMN mark",
-        "DROP TABLE passage_text",
-        "ALTER TABLE annotator DROP COLUMN merged_into",
-        "ALTER TABLE annotator DROP COLUMN retired_at",
-        "ALTER TABLE flag DROP COLUMN stop",
-        "ALTER TABLE flag DROP COLUMN start",
-        "DELETE FROM _sqlite_migrations WHERE name >= 'm007'",
-        "CREATE TRIGGER sneaky AFTER INSERT ON setting BEGIN DELETE FROM annotator; END",
-        "PRAGMA user_version = 6",
-    )
+def test_an_older_file_is_looked_at_before_it_is_upgraded(path: Path) -> None:
+    with older_database(path, 6) as made:
+        made.execute("INSERT INTO annotator (name, created_at) VALUES ('eva', '')")
+        made.execute(
+            "CREATE TRIGGER sneaky AFTER INSERT ON setting BEGIN DELETE FROM annotator; END"
+        )
     with pytest.raises(ForeignPartsError, match="trigger sneaky"):
-        Store.open(made)
-    report = examine(made)
+        Store.open(path)
+    report = examine(path)
     assert report.schema == 6
     said = [finding.what for finding in report.findings if finding.check == "schema"]
     assert said == ["the trigger sneaky was not made by nfh-tui"]
-    repaired = repair(made, report, lambda: examine(made))
+    repaired = repair(path, report, lambda: examine(path))
     assert repaired is not None
     assert (repaired.report.broken, repaired.report.schema) == (0, SCHEMA_VERSION)
-    with Store.open(made) as store:
+    with Store.open(path) as store:
         assert [person.name for person in store.people.all()] == ["eva"]
 
 

@@ -15,7 +15,7 @@ from nfh_db.errors import StoreError
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.store import Store
 from nfh_tui.jobs.descriptions import claimable
-from tests.nfh_db.store.test_foreign_parts import GOLD_BEFORE
+from tests.nfh_db.store.older_database import older_database
 
 from .conftest import Queue
 
@@ -152,23 +152,13 @@ def test_a_colleagues_job_that_runs_is_left_to_them(
     assert [job.id for job in queue.store.jobs.background_state(0).jobs] == [1]
 
 
-def test_jobs_of_older_files_are_foreign(queue: Queue) -> None:
-    queue.add()
-    queue.change("ALTER TABLE job DROP COLUMN mark")
-    for statement in GOLD_BEFORE:
-        queue.change(statement)
-    queue.change("ALTER TABLE answer DROP COLUMN timed")
-    queue.change("ALTER TABLE answer DROP COLUMN in_sheet")
-    queue.change("DROP TABLE passage_text")
-    queue.change("ALTER TABLE annotator DROP COLUMN merged_into")
-    queue.change("ALTER TABLE annotator DROP COLUMN retired_at")
-    queue.change("DELETE FROM setting WHERE name = 'database id'")
-    queue.change("ALTER TABLE flag DROP COLUMN stop")
-    queue.change("ALTER TABLE flag DROP COLUMN start")
-    queue.change("DELETE FROM _sqlite_migrations WHERE name >= 'm007'")
-    queue.change("PRAGMA user_version = 6")
-    queue.store.close()
-    with Store.open(queue.store.path) as store:
+def test_jobs_of_older_files_are_foreign(tmp_path: Path) -> None:
+    with older_database(tmp_path / "older.db", 6) as made:
+        made.execute(
+            "INSERT INTO job (kind, version, task, arguments, created_at) "
+            "VALUES ('probe', 2, '', '{}', '')"
+        )
+    with Store.open(tmp_path / "older.db") as store:
         assert [job.held for job in store.jobs.all()] == [True]
         assert len(store.settings.read("database id") or "") == 32
 
