@@ -5,9 +5,10 @@ third of its time. Here a wait of the pilot (see `idle.py`), and the application
 what has changed since the last one. Each widget makes the lines of its content; Textual puts no
 borders around them, and does not cut them to a screen. So a widget that cannot be drawn still
 fails its test, and what a widget asks for as it is drawn is still asked for. A test that looks
-at the screen, by the compositor or a screenshot, has it drawn whole.
+at the screen, by `drawn_lines` or a screenshot, has it drawn whole.
 """
 
+from typing import Any
 from weakref import WeakSet
 
 from textual._context import visible_screen_stack
@@ -69,6 +70,16 @@ def _draw_parts(screen: Screen[object]) -> None:
     finally:
         _contents_only = False
         visible_screen_stack.reset(below)
+
+
+def drawn_lines(app: App[Any]) -> list[Strip]:
+    """All lines of the screen on top, as they are seen now.
+
+    A dialog that is drawn without the screens below keeps what it has drawn, an empty
+    background, for whoever looks next.
+    """
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
 
 
 def draw() -> bool:

@@ -4,6 +4,9 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.screen import ModalScreen
 from textual.widget import Widget
+from textual.widgets import Label
+
+from tests.frames import drawn_lines
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +70,19 @@ async def test_a_dialog_that_is_gone_again_was_drawn() -> None:
             await pilot.press("x")
             pilot.app.pop_screen()
             await pilot.pause()
+
+
+class Question(ModalScreen[None]):
+    DEFAULT_CSS = "Question { align: center middle }"
+
+    def compose(self) -> ComposeResult:
+        yield Label("really?")
+
+
+async def test_a_dialog_that_is_looked_at_before_a_frame_shows_what_is_below() -> None:
+    async with Showing().run_test() as pilot:
+        pilot.app.push_screen(Question())
+        await pilot.pause()
+        pilot.app.screen.refresh()
+        assert "sound" in "".join(line.text for line in drawn_lines(pilot.app))
+        assert "sound" in pilot.app.export_screenshot()

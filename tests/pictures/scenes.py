@@ -32,6 +32,7 @@ from nfh_tui.services import report_process
 from nfh_tui.theme import DARK, LIGHT
 from nfh_tui.workbench.screen import Workbench
 from nfh_tui.workbench.session import IDLE, ItemClock
+from tests.frames import drawn_lines
 
 from .drawing import picture
 from .jobs import make_jobs
@@ -256,7 +257,7 @@ async def _rest(app: WorkbenchApp, pilot: Pilot[int]) -> None:
         await pilot.pause()
         if _busy(app):
             continue
-        now = app.screen._compositor.render_strips()
+        now = drawn_lines(app)
         if now == last:
             return
         last = now

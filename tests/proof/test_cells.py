@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.frames import drawn_lines
+
 DATABASES = 2
 
 
@@ -99,7 +101,7 @@ async def test_the_workbench_opens_on_edited_rows(path: Path, what: str) -> None
             for key in ("j", "@", "escape", "L", "escape", "f4", "escape", "f5", "escape"):
                 await pilot.press(key)
                 await pilot.pause()
-                shown = "".join(strip.text for strip in app.screen._compositor.render_strips())
+                shown = "".join(strip.text for strip in drawn_lines(app))
                 assert not any(ord(one) < 32 or 127 <= ord(one) < 160 for one in shown)
             assert app.is_running
             assert app.return_code in (None, 0)

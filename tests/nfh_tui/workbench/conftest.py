@@ -28,6 +28,7 @@ from nfh_models.domain import (
 from nfh_tui.app import WorkbenchApp
 from nfh_tui.workbench.screen import Workbench
 from nfh_tui.workbench.state import WorkbenchState
+from tests.frames import drawn_lines
 
 AT = "2025-03-04T05:06:07.000Z"
 ISOLATES = dict.fromkeys((0x2066, 0x2069))
@@ -201,7 +202,7 @@ class Desk:
     def text(self) -> str:
         """All that stands on the screen, as plain text."""
         width, height = self.app.size
-        lines = self.app.screen._compositor.render_strips()
+        lines = drawn_lines(self.app)
         texts = (strip.text.translate(ISOLATES)[:width] for strip in lines[:height])
         return "\n".join(texts)
 

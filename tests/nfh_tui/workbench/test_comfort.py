@@ -12,6 +12,7 @@ from nfh_db.formats.files import Source
 from nfh_db.formats.gold import read as read_gold
 from nfh_db.store import Store
 from nfh_tui.app import WorkbenchApp
+from tests.frames import drawn_lines
 
 SIZES = [(60, 20), *(pytest.param(s, marks=pytest.mark.long) for s in [(80, 24), (120, 40)])]
 
@@ -94,7 +95,7 @@ async def toured(path, keys, *, tour=True, size=(80, 24), mode="adjudicate", me=
                 await pilot.pause()
                 await pilot.pause()
                 width = app.size.width
-                strips = app.screen._compositor.render_strips()
+                strips = drawn_lines(app)
                 said.append("\n".join(strip.text[:width] for strip in strips))
             step, edit = app.bench.state.tour_step, app.bench.state.edit
     finally:

@@ -6,6 +6,7 @@ from nfh_db.system import data_folder
 from nfh_tui.app import MOST_FAULTS, WorkbenchApp
 from nfh_tui.screens.dialogs import TextDialog
 from nfh_tui.textual_support import FILE_NAME, start
+from tests.frames import drawn_lines
 
 WORDS = "[/b] \x1b[31m it broke"
 
@@ -121,7 +122,7 @@ async def test_a_notification_and_its_title_are_no_markup(database):
             app.notify(WORDS, title=WORDS)
             for _ in range(50):
                 await pilot.pause(0.02)
-                strips = app.screen._compositor.render_strips()
+                strips = drawn_lines(app)
                 text = "\n".join(strip.text for strip in strips)
                 if "[/b]" in text:
                     break

@@ -7,6 +7,7 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
+from tests.frames import drawn_lines
 
 NASTY = "[/b] [red][link=x] \x1b[31m\x07 \t é e\u0301 漢字 🎈 \u202eבא ]["
 
@@ -31,7 +32,7 @@ def assert_harmless(desk) -> None:
         assert not [c for c in line if c < " " or "\x7f" <= c < "\xa0"], line
         assert "\u202e" not in line
     width = desk.app.size.width
-    for strip in desk.app.screen._compositor.render_strips():
+    for strip in drawn_lines(desk.app):
         assert strip.cell_length == width
 
 
@@ -104,7 +105,7 @@ async def test_every_kind_of_theme_is_legible(open_desk, theme):
     async with open_desk() as desk:
         desk.app.theme = theme
         await desk.settle()
-        for strip in desk.app.screen._compositor.render_strips():
+        for strip in drawn_lines(desk.app):
             for segment in strip:
                 style = segment.style
                 if segment.text.strip() and style and style.color and style.bgcolor:
@@ -132,7 +133,7 @@ async def test_our_own_themes_have_contrast(open_desk):
         for theme in ("nfh-dark", "nfh-light"):
             desk.app.theme = theme
             await desk.settle()
-            for strip in desk.app.screen._compositor.render_strips():
+            for strip in drawn_lines(desk.app):
                 for segment in strip:
                     style = segment.style
                     if segment.text.strip(" ▌▁▂▃▄▅▆▇█") and style and style.color:

@@ -10,6 +10,7 @@ from rich.console import Console
 from nfh_db.store import Store
 from nfh_tui.screens.dialogs import indented
 from nfh_tui.theme import DARK
+from tests.frames import drawn_lines
 
 SIZES = [
     (60, 20),
@@ -357,7 +358,7 @@ async def test_help_opens_and_closes(open_desk):
 
 async def test_a_theme_of_another_accent_recolours_all_panes(open_desk):
     def colours(desk):
-        styles = [s.style for s in chain(*desk.app.screen._compositor.render_strips())]
+        styles = [s.style for s in chain(*drawn_lines(desk.app))]
         return {style.color.name for style in styles if style and style.color}
 
     async with open_desk() as desk:

@@ -15,6 +15,7 @@ from nfh_tui.textual_support import one_line, pad
 from nfh_tui.widgets.queue_list import KNOWN, QueueList, row_flags, row_note
 from nfh_tui.workbench.session import IdList
 from tests import idle
+from tests.frames import drawn_lines
 
 ROWS = 100_000
 
@@ -54,7 +55,7 @@ class Listing(App[None]):
         return tuple(row(i, state=self.state) for i in ids if i not in self.gone)
 
     def text(self) -> str:
-        return "\n".join(strip.text for strip in self.screen._compositor.render_strips())
+        return "\n".join(strip.text for strip in drawn_lines(self.app))
 
 
 async def test_a_hundred_thousand_rows_need_few_fetches():
