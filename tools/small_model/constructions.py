@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate
+from itertools import accumulate, cycle
 
 from nfh_models.domain import (
     Anchor,
@@ -646,28 +646,28 @@ def distant(
     one: ParsedDialog, empty: Sequence[Line], rng: random.Random
 ) -> Iterator[ResolutionExample]:
     """A number that counts a noun of several turns before. empty: see `empty_turns`."""
-    for counted in one.counted:
-        if (
-            not counted.more
-            or counted.lemma in UNFIT | UNITS
-            or not _only_counted(counted, one)
-        ):
-            continue
+    for counted in _alone(one):
         turn, own = counted.turn, one.lines[counted.turn]
         forms = ON_PERSONS if counted.lemma in PERSONS else ON_THINGS
         number = _another_number(own.words[counted.number], ["one"] * 6 + SMALL[:6], rng)
         words, at = _filled(rng.choice(forms), number)
-        speakers = own.speaker, _other_speaker(one.lines, turn)
-        count = rng.randint(*BETWEEN)
+        between = rng.sample(empty, min(rng.randint(*BETWEEN), len(empty)))
         made = [*one.lines[:turn], replace(own, words=own.words[: counted.end])]
-        made += [
-            replace(line, speaker=speakers[rank % 2])
-            for rank, line in enumerate(rng.sample(empty, min(count, len(empty))), 1)
-        ]
-        made.append(Line(speakers[len(made) % 2], words))
+        speakers = cycle((_other_speaker(one.lines, turn), own.speaker))
+        later = (*between, Line(None, words))
+        made += [replace(line, speaker=next(speakers)) for line in later]
         anchor = len(made) - 1, at
         heads = [(turn, counted.noun)]
         yield example_of(made, anchor, heads, Construction.DISTANT, one.dialog.name)
+
+
+def _alone(one: ParsedDialog) -> Iterator[CountedNoun]:
+    """Nouns that are counted as more than one, and that a number after their sentence can only
+    mean."""
+    for counted in one.counted:
+        fit = counted.more and counted.lemma not in UNFIT | UNITS
+        if fit and _only_counted(counted, one):
+            yield counted
 
 
 def _only_counted(counted: CountedNoun, one: ParsedDialog) -> bool:
@@ -698,13 +698,7 @@ LISTS = (
 
 def lists(one: ParsedDialog, rng: random.Random) -> Iterator[ResolutionExample]:
     """A sentence with several "one" after a counted noun; any of them is the anchor."""
-    for counted in one.counted:
-        if (
-            not counted.more
-            or counted.lemma in UNFIT | UNITS
-            or not _only_counted(counted, one)
-        ):
-            continue
+    for counted in _alone(one):
         words = rng.choice(LISTS).split()
         at = rng.choice([place for place, word in enumerate(words) if word.lower() == "one"])
         made = _put(one.lines, counted.turn, counted.end, counted.end, words)

@@ -208,6 +208,9 @@ def test_a_number_several_turns_behind_its_noun() -> None:
         assert "[" in last
         speakers = [turn.speaker for turn in made.item.passage.turns]
         assert speakers == ["Ann", "Ben", "Ann", "Ben", "Ann"]
+        [made] = distant(parsed("Ben: Oh .", "Ann: I saw two dogs ."), empty, rng(seed))
+        speakers = [turn.speaker for turn in made.item.passage.turns]
+        assert speakers == ["Ben", "Ann", "Ben", "Ann", "Ben", "Ann"]
     assert list(distant(parsed("Ann: I have one dogs ."), empty, rng())) == []
 
 
