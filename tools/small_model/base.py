@@ -82,7 +82,7 @@ class Phase:
 
     material: Material
     settings: EncoderSettings
-    floor: float = FLOOR
+    floor: float
 
 
 def constructions_of(
@@ -141,9 +141,9 @@ def phases(
         for how, count in SHARES.items():
             pool = made.get(how, ())
             train += rng.sample(pool, min(only or count, count, len(pool)))
-        found.append(Phase(Material(train, dev_resolution=data.dev), settings, floor=1.0))
-    last = found[-1].material
-    found[-1] = Phase(replace(last, soft=soft), settings)
+        last = number == len(PADDED) - 1
+        material = Material(train, dev_resolution=data.dev, soft=soft if last else {})
+        found.append(Phase(material, settings, FLOOR if last else 1.0))
     return found
 
 
@@ -236,7 +236,6 @@ def main(
             base=MPNET,
             note=note,
             only=only,
-            times=0,
             several=False,
             dialogs=dialogs,
             credit=credit,

@@ -5,18 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import sqlite_utils
 
-from nfh_db import connection, predictions
+from nfh_db import predictions
 from nfh_db import predictions as db_predictions
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.predictions import decode_weights, encode_weights
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Identified, Identifying, Role
-from nfh_db.schema import migrations
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind
+from tests.nfh_db.store.older_database import older_database
 
 BY_RULE = Identified("rules", True, "no-one")
 BY_SCORE = Identified(
@@ -171,21 +170,11 @@ def test_weights_are_kept_as_they_are() -> None:
 def test_a_database_of_an_older_version_gets_the_table(
     path: Path, kit, version: int, clock: Callable[[str], None]
 ) -> None:
-    old = connect(path, "rwc")
-    old.execute("PRAGMA journal_mode = WAL")
-    earlier = migrations._migrations[:version]
-    whole = list(migrations._migrations)
-    try:
-        migrations._migrations[:] = earlier
-        migrations.apply(sqlite_utils.Database(old))
-    finally:
-        migrations._migrations[:] = whole
-    old.execute(f"PRAGMA application_id = {connection.APPLICATION_ID}")
-    old.execute(f"PRAGMA user_version = {version}")
-    old.execute("INSERT INTO annotator (name, created_at) VALUES ('eva', '2026')")
-    tables = old.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'identification'")
-    assert tables.fetchone()[0] == 0
-    old.close()
+    with older_database(path, version) as old:
+        old.execute("PRAGMA journal_mode = WAL")
+        old.execute("INSERT INTO annotator (name, created_at) VALUES ('eva', '2026')")
+        tables = old.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'identification'")
+        assert tables.fetchone()[0] == 0
     with Store.open(path) as store:
         kit.load(store, kit.one("a one", 1))
         model, stamp = rules(store)

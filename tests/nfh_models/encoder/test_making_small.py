@@ -276,6 +276,7 @@ def test_base_is_made_in_phases(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     sizes = re.findall(r"phase \d of 3: (\d+) examples", found.output)
     assert len(sizes) == 3
+    assert len(set(sizes)) == 1, "each phase has labels and constructions"
     model = load(tmp_path / "package")
     assert (model.recipe, model.bundle.settings.task) == ("base", "resolution")
     assert model.bundle.settings.weights is Weights.MIXED
