@@ -5,7 +5,7 @@ background work, and text and colours by role.
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from textual.dom import DOMNode
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -266,25 +267,33 @@ class TolerantPane(Drawn):
 
 
 class StablePane(TolerantPane, ScrollView, inherit_bindings=False):
-    """A pane whose virtual size is at least its own size, and so mostly constant.
+    """A pane whose virtual size is at least its own size, and may change without a layout.
 
-    Textual lays out the whole screen again when a virtual size changes, which costs more than
-    drawing an item. Most items fit into the pane, so the size stays the same.
+    In Textual, a change of a virtual size lays out the whole screen again, which costs more
+    than drawing an item. Here only the scrollbars follow it.
     """
 
-    def watch_virtual_size(self) -> None:
-        """Remove a scrollbar that is not needed.
+    virtual_size = Reactive(Size(0, 0))
 
-        When a pane becomes lower, Textual decides on the scrollbar with the old virtual size,
-        which was the old height of the pane, and does not repeat that after the correction.
-        """
-        needed = self.virtual_size.height > self.container_size.height
-        if self.show_vertical_scrollbar and not needed:
-            self._refresh_scrollbars()
+    def watch_virtual_size(self, size: Size) -> None:
+        """Fit the scrollbars and the scroll position."""
+        self._scroll_update(size)
 
     def validate_virtual_size(self, size: Size) -> Size:
         """Return at least the height of the pane."""
         return Size(size.width, max(size.height, self.size.height))
+
+
+def send_changes(widgets: Iterable[Widget]) -> None:
+    """Send to the screen what these widgets and their scrollbars have to draw.
+
+    Textual does it in the task of each widget. The first to come starts a frame, and those that
+    come too late for it wait for the next one, 16 ms later.
+    """
+    for widget in widgets:
+        widget._check_refresh()  # noqa: SLF001  # the only access to it
+        if widget.show_vertical_scrollbar:
+            widget.vertical_scrollbar._check_refresh()  # noqa: SLF001
 
 
 FAINTEST, STRONGEST = 0.12, 0.55

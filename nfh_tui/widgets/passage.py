@@ -5,6 +5,7 @@ cursor.
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.strip import Strip
 
 from nfh_db.records import AnchorItem
@@ -98,6 +99,9 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = LOOKS
 
+    whole = Reactive(default=False)
+    """The pane gets as many rows as the text has."""
+
     class LaidOut(Message):
         """The lines have been broken again, which may change the number of rows needed."""
 
@@ -133,6 +137,15 @@ class PassageView(StablePane, can_focus=True, inherit_bindings=False):
         self.brief = False
         """The legend of the heat map has one line, to leave room for other panes."""
         self._painter = Painter(self, "passage", ROLES)
+
+    def _refresh_scrollbars(self) -> None:
+        # A scrollbar until the pane has grown would cost two layouts.
+        if not self.whole or self.virtual_size.height <= self.container_size.height:
+            super()._refresh_scrollbars()
+
+    def watch_whole(self) -> None:
+        """Show or hide the scrollbar."""
+        self._scroll_update(self.virtual_size)
 
     # --- content ------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from textual.css.scalar import Scalar
 from textual.scroll_view import ScrollView
+from textual.widget import Widget
 from textual.widgets import Static
 
 from nfh_db.records import AnchorItem, Role
@@ -16,6 +17,7 @@ from nfh_tui.editor.commands import is_models, prompt
 from nfh_tui.editor.state import Pending
 from nfh_tui.editor.votes import KIND_WORDS, SHORT_KINDS, STATE_SIGNS
 from nfh_tui.services.history import lines_in_words
+from nfh_tui.textual_support import send_changes
 from nfh_tui.widgets.evidence import EvidenceView
 from nfh_tui.widgets.evidence_rows import EvidencePart, answer_words, answers_note
 from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
@@ -162,6 +164,7 @@ class Display(Controller):
         self.refresh_titles()
         self.refresh_status()
         self.refresh_keys()
+        send_changes(self.bench.query(Widget))
 
     def refresh_edit(self) -> None:
         """Redraw the answer; nothing else has changed."""
@@ -169,6 +172,7 @@ class Display(Controller):
             self._refresh_passage(self.state.visible_item)
             self.refresh_evidence()
             self.refresh_keys()
+            send_changes(self.bench.query(Widget))
 
     def _refresh_passage(self, item: AnchorItem) -> None:
         self.bench.passage.show(
@@ -307,15 +311,18 @@ class Display(Controller):
         """Divide the rows between the passage, which gets what it needs, and the panes
         below.
         """
-        below = self.evidence_below
-        self.bench.passage.brief = below and not self.wide
+        below, passage = self.evidence_below, self.bench.passage
+        passage.brief = below and not self.wide
         rows: int | None = None
+        whole = False
         if below:
             high = self.bench.query_one("#panes").size.height
             most = high - max(LEAST_BELOW, high // 3)
             strip = self.bench.kind_strip
             frame = FRAME + len(strip.rows(self.bench.query_one("#work").size.width))
-            rows = min(max(self.bench.passage.rows_needed, LEAST_LINES) + frame, most)
+            needed = max(passage.rows_needed, LEAST_LINES) + frame
+            rows, whole = min(needed, most), needed <= most
+        passage.whole = whole
         pane = self.bench.query_one("#passage-pane")
         if pane.styles.inline.height != (None if rows is None else Scalar.from_number(rows)):
             pane.styles.height = rows
