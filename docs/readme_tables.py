@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from nfh_db.formats.base import How, What
-from nfh_db.formats.registry import OURS
+from nfh_db.formats.registry import ours
 from nfh_tui.actions import ACTIONS, GROUPS, Access, table_lines
 from nfh_tui.config import LEGEND
 
@@ -47,7 +47,7 @@ def format_table() -> str:
     rows += [
         f"| {format_link(f.name)} | {' '.join(f.extensions)} | {f.description}"
         f"{'' if f.writable else ' (import only)'} |"
-        for f in sorted(OURS, key=lambda one: not one.labelled)
+        for f in sorted(ours(), key=lambda one: not one.labelled)
     ]
     return "\n".join([*rows, ""])
 
@@ -68,7 +68,7 @@ def holds_table() -> str:
     columns = grouped(
         {
             f"`{f.name}`": tuple(HELD[f.holds[what]] for what in What)
-            for f in OURS
+            for f in ours()
             if f.writable and f.holds
         }
     )

@@ -28,23 +28,10 @@ from nfh_db.formats.base import (
     each,
     holds,
 )
-from nfh_db.formats.brat import BRAT
-from nfh_db.formats.chat import CHAT
-from nfh_db.formats.conllu import CONLLU
-from nfh_db.formats.convokit import CONVOKIT
-from nfh_db.formats.docbin import DOCBIN
-from nfh_db.formats.doccano import DOCCANO
 from nfh_db.formats.files import ZIP_MARK, Binary, Content, FileOrigin, Folder, Source
-from nfh_db.formats.fountain import FOUNTAIN
 from nfh_db.formats.gold import COMPACT, GoldWriter
 from nfh_db.formats.gold import FORMAT as GOLD_VERSION
-from nfh_db.formats.huggingface import HF_PARQUET
-from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
-from nfh_db.formats.label_studio import LABEL_STUDIO
-from nfh_db.formats.prodigy import PRODIGY
 from nfh_db.formats.rows import ReadOptions, ReleaseWriter, Row, Span, Writing
-from nfh_db.formats.subtitles import SUBRIP, WEBVTT
-from nfh_db.formats.tables import TABLE
 from nfh_db.formats.unsupported import BINARY, removed, unclear, unsupported
 from nfh_db.messages import shown, visible
 from nfh_db.records import ExportRecord
@@ -311,17 +298,37 @@ reading = partial(ReadOptions, tokenize=_tokenize, lemmatize=_lemmatize, tokeniz
 
 GROUP = "nfh_tui.formats"
 
-OURS: tuple[Format, ...] = (
-    *FORMATS, PRODIGY, DOCCANO, LABEL_STUDIO, BRAT, TABLE, CONVOKIT, SUBRIP, WEBVTT, FOUNTAIN,
-    CHAT, CONLLU, HF_PARQUET, INCEPTION_JSON, INCEPTION_XMI, DOCBIN,
-)  # fmt: skip
-"""In the order in which they sniff. Optional libraries are loaded on use."""
+
+@lru_cache(maxsize=1)
+def ours() -> tuple[Format, ...]:
+    """The formats of this package, in the order in which they sniff.
+
+    Loaded on use: a command that reads standard input needs only `FORMATS`.
+    """
+    from nfh_db.formats.brat import BRAT
+    from nfh_db.formats.chat import CHAT
+    from nfh_db.formats.conllu import CONLLU
+    from nfh_db.formats.convokit import CONVOKIT
+    from nfh_db.formats.docbin import DOCBIN
+    from nfh_db.formats.doccano import DOCCANO
+    from nfh_db.formats.fountain import FOUNTAIN
+    from nfh_db.formats.huggingface import HF_PARQUET
+    from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
+    from nfh_db.formats.label_studio import LABEL_STUDIO
+    from nfh_db.formats.prodigy import PRODIGY
+    from nfh_db.formats.subtitles import SUBRIP, WEBVTT
+    from nfh_db.formats.tables import TABLE
+
+    return (
+        *FORMATS, PRODIGY, DOCCANO, LABEL_STUDIO, BRAT, TABLE, CONVOKIT, SUBRIP, WEBVTT,
+        FOUNTAIN, CHAT, CONLLU, HF_PARQUET, INCEPTION_JSON, INCEPTION_XMI, DOCBIN,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=1)
 def known() -> tuple[tuple[Format, ...], tuple[str, ...]]:
     """All formats, and a sentence on each plug-in that cannot be used."""
-    formats = list(OURS)
+    formats = list(ours())
     troubles = []
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
         found = loaded(point)

@@ -11,7 +11,7 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import InputKind
-from nfh_db.formats.registry import OURS, by_name, opened, reading
+from nfh_db.formats.registry import by_name, opened, ours, reading
 from tests.nfh_db.formats import weigh
 
 MARK = b"\xef\xbb\xbf"
@@ -164,11 +164,11 @@ def test_files_of_others(tmp_path: Path, format_: str, name: str, raw: bytes, ho
 def test_no_case_is_missing() -> None:
     """Formats of text that the tables here do not show: their headers are long, or ours."""
     shown = {format_ for format_, _, _ in CASES}
-    missing = {one.name for one in OURS if InputKind.TEXT in one.takes} - shown
+    missing = {one.name for one in ours() if InputKind.TEXT in one.takes} - shown
     assert missing <= {"amt", "gold", "inception-json", "inception-xmi"}
 
 
-@pytest.mark.parametrize("name", [one.name for one in OURS if one.writable])
+@pytest.mark.parametrize("name", [one.name for one in ours() if one.writable])
 def test_our_own_files(tmp_path: Path, name: str) -> None:
     format_ = by_name(name)
     given = list(islice(weigh.records(), 12))
