@@ -499,7 +499,7 @@ FIRST = (
     "identification=0.5",
     "several=0.2",
 )
-"""What is other in the training of each column before it, on all silver."""
+"""What is other in the training of each column before it."""
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -515,9 +515,9 @@ class BuildRequest:
     each construction.
 
     start: a model that is trained further, in place of an encoder. columns: models that are
-    trained apart with the settings `first` on all there is, with seeds from theirs on, and then
-    joined; 0 leaves that out. most: of each sort of silver so many in the training of
-    `settings` after it. What is begun with is only gone half way from in that training.
+    trained apart with the settings `first`, with seeds from theirs on, and then joined; 0
+    leaves that out. The training of `settings` after it only goes half way from what it begins
+    with. most: of each sort of silver so many.
     """
 
     data: Path
@@ -582,15 +582,15 @@ def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
     return found
 
 
-def drawn(sorts: Sorts, most: int | None) -> list[Silver]:
+def drawn(sorts: Sorts, most: int | None) -> Sorts:
     """Of each sort so many, by chance, in their order; of fused heads all."""
-    made: list[Silver] = []
+    made: dict[str, list[Silver]] = {}
     for name, silver in sorts.items():
-        if most is None or len(silver) <= most or name == FUSED:
-            made += silver
-            continue
-        rng = random.Random(13)  # noqa: S311 - a draw, no secret
-        made += (silver[place] for place in sorted(rng.sample(range(len(silver)), most)))
+        made[name] = silver
+        if most is not None and len(silver) > most and name != FUSED:
+            rng = random.Random(13)  # noqa: S311 - a draw, no secret
+            places = sorted(rng.sample(range(len(silver)), most))
+            made[name] = [silver[place] for place in places]
     return made
 
 
@@ -623,11 +623,12 @@ def copies_of(data: Data, asked: BuildRequest) -> list[Silver]:
     return list(copies(labelled, asked.times, near))
 
 
-def material_of(data: Data, silver: list[Silver], asked: BuildRequest, say: Say) -> "Material":
+def material_of(data: Data, sorts: Sorts, asked: BuildRequest, say: Say) -> "Material":
     """All of it, with what the teachers say."""
     from nfh_models.encoder.training import Material
     from nfh_models.resolution.head_examples import several_heads_examples
 
+    silver = [*chain.from_iterable(sorts.values())]
     own = several_heads_examples() if asked.several else []
     train = [*data.train, *own[: asked.only]]
     items = [example.item for example in data.train]
@@ -668,12 +669,9 @@ def make(asked: BuildRequest, say: Say) -> Path:
 
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
-    silver = silver_of(data, asked, say)
-    start = None if asked.columns else begun(asked)
-    if asked.columns:
-        every = material_of(data, drawn(silver, None), asked, say)
-        start = joined_columns(every, asked, say)
-    material = material_of(data, drawn(silver, asked.most), asked, say)
+    silver = drawn(silver_of(data, asked, say), asked.most)
+    material = material_of(data, silver, asked, say)
+    start = joined_columns(material, asked, say) if asked.columns else begun(asked)
     state = None if start is None else _copied(start.network.state_dict())
     trained = train(material, asked.settings, asked.work / "training", start, say)
     if state is not None:
