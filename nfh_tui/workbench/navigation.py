@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from nfh_tui.workbench.screen import Workbench
 
 
-PLACE_DELAY = 0.15
-"""Seconds between a move and the write of the position."""
+PLACE_DELAY = 0.1
+"""Seconds between a move and the write of the position; at most those of a draft, so that after
+a crash the item with the draft is the one that is shown.
+"""
 WINDOW = 200
 """Rows that are searched together for the next undecided item."""
 WINDOWS = 3

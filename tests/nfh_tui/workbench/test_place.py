@@ -1,5 +1,7 @@
 """Where one stands: found again in a queue that the item has left, and across other items."""
 
+import asyncio
+
 import pytest
 
 from nfh_db.query import parse
@@ -28,6 +30,27 @@ async def test_a_decided_item_is_come_back_to_in_its_place(open_desk):
         assert "before 3/4" in desk.text()
         await desk.press("j")
         assert (screen.state.position.index, screen.state.visible_item.anchor_id) == (2, ids[2])
+
+
+async def test_the_place_is_written_before_a_draft_of_its_item(open_desk, monkeypatch):
+    async with open_desk() as desk:
+        screen, workspace = desk.screen, desk.screen.store.workspace
+        await screen.queue.position_writer.flush()
+        written, write, drafted = [], screen.client.write, asyncio.Event()
+
+        async def noted(method, *arguments):
+            written.append((method, arguments))
+            if method == workspace.save_draft:
+                drafted.set()
+            return await write(method, *arguments)
+
+        monkeypatch.setattr(screen.client, "write", noted)
+        await desk.press("j", "y")
+        await drafted.wait()
+        methods = [method for method, _ in written]
+        place = written[methods.index(workspace.save_position)][1][-1]
+        assert place.anchor_id == desk.state.visible_item.anchor_id
+        assert methods.index(workspace.save_position) < methods.index(workspace.save_draft)
 
 
 @pytest.mark.parametrize(
