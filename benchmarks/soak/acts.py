@@ -73,11 +73,24 @@ class Model:
     state: State = field(default_factory=dict)
     done: dict[str, list[Sequence[Step]]] = field(default_factory=dict)
     undone: dict[str, list[Sequence[Step]]] = field(default_factory=dict)
+    changed: dict[Key, int] = field(default_factory=dict)
+    """The number of the act that changed a value last."""
+    applied: int = 0
     count: int = 0
 
     def stack(self, what: str, who: str) -> list[Sequence[Step]]:
         """What somebody can undo, or redo, the next one last."""
         return (self.done if what == "undo" else self.undone).get(who, [])
+
+    def is_answered_since(self, anchor: Key) -> bool:
+        """Whether an anchor was answered after it came or came back: then it has to stay."""
+        since = self.changed.get(anchor, 0)
+        return any(
+            key[0] in ("answer", "gold")
+            and key[1:4] == anchor[1:4]
+            and self.changed.get(key, 0) > since
+            for key in self.state
+        )
 
     def after(self, act: Mapping[str, object]) -> State:
         """The state that an act, as it was reported, leaves."""
@@ -91,7 +104,11 @@ class Model:
 
     def apply(self, act: Mapping[str, object]) -> None:
         """Let an act have happened."""
-        self.state = self.after(act)
+        before, self.state = self.state, self.after(act)
+        self.applied += 1
+        for key, value in _pairs(act["changes"]):
+            if before.get(key) != value:
+                self.changed[key] = self.applied
         who, steps = str(act["who"]), _steps(act["steps"])
         done, undone = self.done.setdefault(who, []), self.undone.setdefault(who, [])
         if act["stack"] == "do":
@@ -307,6 +324,9 @@ class Choosing:
         if what == "undo":
             steps = [(key, after, before) for key, before, after in reversed(steps)]
         if any(self.model.state.get(key) != before for key, before, _ in steps):
+            return None
+        gone = [key for key, _, after in steps if key[0] == "anchor" and after != "live"]
+        if any(map(self.model.is_answered_since, gone)):
             return None
 
         def do(store: Store) -> object:
