@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from nfh_models.encoder.model import ModelBundle, load, network_of, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
-from nfh_models.encoder.training import key_of_item
+from nfh_models.encoder.training import Silver, key_of_item
 from nfh_models.model_files import (
     CONFIG,
     PACKAGED,
@@ -27,7 +27,7 @@ from tests.nfh_models.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.nfh_models.encoder.test_backbone import made
 from tests.nfh_models.parsing.tiny_small import write_small
 from tools.small_model import base
-from tools.small_model.build import best_threshold, install, main, size_of
+from tools.small_model.build import FUSED, best_threshold, drawn, install, main, size_of
 from tools.small_model.data import (
     DEV,
     IDENTIFICATION,
@@ -64,6 +64,17 @@ def test_a_row_is_known_again_in_a_passage() -> None:
     assert stands_in(item("Ann: I HAVE [ two ] of the dogs !").passage, text)
     assert not stands_in(item("Ann: I have [ three ] of the dogs .").passage, text)
     assert not stands_in(item("Ann: the dogs [ two ]").passage, text)
+
+
+def test_of_each_sort_so_many_are_drawn_but_of_fused_heads_all() -> None:
+    one = [Silver(item(f"Ann: [ two ] dogs number {place}")) for place in range(9)]
+    sorts = {FUSED: one, "chat": one, "nouns": one[:3]}
+    assert drawn(sorts, None) == sorts
+    found = drawn(sorts, 4)
+    assert (found[FUSED], found["nouns"]) == (one, one[:3])
+    places = [one.index(silver) for silver in found["chat"]]
+    assert len(set(places)) == 4
+    assert places == sorted(places)
 
 
 # --- labels ---------------------------------------------------------------------------------
