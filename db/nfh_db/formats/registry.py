@@ -299,7 +299,6 @@ reading = partial(ReadOptions, tokenize=_tokenize, lemmatize=_lemmatize, tokeniz
 GROUP = "nfh_tui.formats"
 
 
-@lru_cache(maxsize=1)
 def ours() -> tuple[Format, ...]:
     """The formats of this package, in the order in which they sniff.
 
