@@ -353,7 +353,7 @@ def retokenized(
     passage: RawPassage, marks: Collection[Span], how: ReadOptions
 ) -> TokenizedText:
     """A stored passage, its tokens split where a span begins or ends inside one."""
-    starts, ends = set(passage.starts), set(passage.ends)
+    starts, ends = (set(passage.starts), set(passage.ends)) if marks else ((), ())
     if all(start in starts and end in ends for start, end in marks):
         return TokenizedText(TokenAlignment(passage), None, 0)
     tokens = list(zip(passage.starts, passage.ends, strict=True))
@@ -449,6 +449,8 @@ def classed(
     number.
     """
     own = Graph(tuple(Spot(0, len(text), one) for one in classes))
+    if not own.spots:
+        return graph
     given = read_graph(own, how, text, where, exported=True)
     labels = [spot.label for spot in given.spots if spot.label != IGNORE]
     places = [i for i, spot in enumerate(graph.spots) if spot.label in ANSWERS]

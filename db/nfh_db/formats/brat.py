@@ -271,7 +271,7 @@ class BratDocument:
     comments: Mapping[int, str]
     nouns: Mapping[int, str]
     carried: CarriedDocument | None
-    split: str | None = None
+    split: str | None
     """From the name of the folder or project."""
 
     @property
@@ -286,6 +286,7 @@ def document(
     text: str,
     party: Author | None,
     side: SideFile | None,
+    split: str | None,
     how: ReadOptions,
 ) -> BratDocument:
     """The document of an `.ann` file and its text. Raises MarkError, LineError."""
@@ -328,6 +329,7 @@ def document(
         words.notes(NOTES),
         words.notes(NOUN),
         part_of(party, content, found, words.unused, words.own, pieces, torn),
+        split,
     )
 
 
@@ -479,9 +481,10 @@ class _Reader:
         content = self._source.text(ann) if ann in self._names else ""
         with self._source.refusing_member(beside, MarkError):
             side = side_of(self._source.read(beside)) if beside in self._names else None
+        split = split_of_folder(name.folder) or self._split
         try:
             party = party_of(name.folder, side)
-            found = document(ann, content, text, party, side, self._how)
+            found = document(ann, content, text, party, side, split, self._how)
         except MarkError as error:
             line = error.line if isinstance(error, LineError) else None
             raise self._source.member_error(ann, line, str(error)) from error
@@ -490,7 +493,7 @@ class _Reader:
             self._counts["unused"] += len(found.carried.lines)
         if party is not None and found.has_numbers and side is None:
             self._people.add(party.name)
-        return replace(found, split=split_of_folder(name.folder) or self._split)
+        return found
 
     def _dialog(self, found: Sequence[BratDocument]) -> DialogBlock:
         """A text without a number. Raises FormatError for a mention in it."""
@@ -518,7 +521,7 @@ class _Reader:
         for one in found:
             with self._source.refusing_member(one.ann, MarkError):
                 for row in self._numbers(one, base, seen):
-                    yield replace(row, labels=labels)
+                    yield replace(row, labels=labels) if labels else row
                     labels = None
 
     def _numbers(

@@ -638,22 +638,28 @@ def _with_single_line_ends(text: str) -> ToPoints:
 
 def _misfit(text: str, span: TextBound, way: ToPoints) -> str | None:
     """Why the text does not have a span; None if it has."""
-    stated = f"expected {shown(span.label if span.surface is None else span.surface)}"
-    places = ";".join(f"{start} {end}" for start, end in span.fragments)
     try:
         pieces = [(way(start), way(end)) for start, end in span.fragments]
     except SplitPairError as error:
-        return f"at {places}: {stated}, but {error}"
+        return f"at {_places(span)}: {_expected(span)}, but {error}"
     if not all(0 <= start < end <= len(text) for start, end in pieces):
         return (
-            f"the span {places} is outside a text of {len(text)} characters, or "
-            f"holds none; {stated} there"
+            f"the span {_places(span)} is outside a text of {len(text)} characters, or "
+            f"holds none; {_expected(span)} there"
         )
     found = surface(text, pieces)
     # brat states line ends in a fragment as spaces; older versions leave them out.
-    if span.surface is None or found.split() == span.surface.split():
+    if span.surface in (None, found) or found.split() == span.surface.split():
         return None
-    return f"at {places}: {stated}, found {shown(found)}"
+    return f"at {_places(span)}: {_expected(span)}, found {shown(found)}"
+
+
+def _places(span: TextBound) -> str:
+    return ";".join(f"{start} {end}" for start, end in span.fragments)
+
+
+def _expected(span: TextBound) -> str:
+    return f"expected {shown(span.label if span.surface is None else span.surface)}"
 
 
 def _hint(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> str:

@@ -73,6 +73,10 @@ IS_POINTER = (
 )
 
 
+class LimitError(ValueError):
+    """A limit is exceeded; the message states the limit and what was found."""
+
+
 class FileOrigin:
     """A file or folder that is read."""
 
@@ -102,12 +106,16 @@ class FileOrigin:
         """Raise FormatError for a file that the operating system cannot open or read."""
         try:
             yield
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise self.error(None, "there is no such file") from error
-        except PermissionError as error:
-            raise self.error(None, "cannot be read: permission denied") from error
         except OSError as error:
-            raise self.error(None, f"cannot be read: {error.strerror or error}") from error
+            raise self.unread(error) from error
+
+    def unread(self, error: OSError) -> FormatError:
+        """The refusal of what the operating system cannot open or read."""
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            return self.error(None, "there is no such file")
+        if isinstance(error, PermissionError):
+            return self.error(None, "cannot be read: permission denied")
+        return self.error(None, f"cannot be read: {error.strerror or error}")
 
     def check_pointer(self, start: bytes) -> None:
         """Raise FormatError for what Git LFS leaves in the place of a file that begins so."""
@@ -390,6 +398,9 @@ DAMAGED = (
 )  # fmt: skip
 """Errors of the standard library for a zip file that cannot be unpacked."""
 
+UNREADABLE = (OSError, LimitError, *DAMAGED)
+"""Errors of opening or reading a member of a folder or zip file."""
+
 
 class Binary(FileOrigin):
     """A binary file. Making one raises FormatError if it cannot be read."""
@@ -458,26 +469,33 @@ class Folder(FileOrigin):
 
     def read(self, name: str) -> bytes:
         """The bytes of a member. Raises FormatError if it cannot be read or is too large."""
-        with self._reading(name):
+        try:
             if self._zip is not None:
                 content = read_member(self._zip, self._zip.getinfo(name))
             else:
                 content = read_file(self.path / name)
+        except UNREADABLE as error:
+            raise self._member_unread(name, error) from error
         if POINTER.match(content):
             raise self.member_error(name, None, IS_POINTER)
         return content
 
     def open(self, name: str) -> IO[bytes]:
         """A member opened for reading and seeking. Raises FormatError."""
-        with self._reading(name):
+        try:
             if self._zip is None:
                 return (self.path / name).open("rb")
             return self._zip.open(name)
+        except UNREADABLE as error:
+            raise self._member_unread(name, error) from error
 
     def head(self, name: str, size: int = HEAD) -> bytes:
         """The first bytes of a member. Raises FormatError if it cannot be read."""
-        with self._reading(name), self.open(name) as file:
-            return file.read(size)
+        try:
+            with self.open(name) as file:
+                return file.read(size)
+        except UNREADABLE as error:
+            raise self._member_unread(name, error) from error
 
     def text(self, name: str) -> str:
         """The text of a member, in UTF-8, line ends as they are, without a byte-order mark.
@@ -485,10 +503,11 @@ class Folder(FileOrigin):
         Raises FormatError if it is not UTF-8, or has too many lines.
         """
         raw = self.read(name).removeprefix(BYTE_ORDER_MARK)
-        with self.refusing_member(name, LimitError):
-            check_lines(raw)
         try:
+            check_lines(raw)
             return raw.decode("utf-8")
+        except LimitError as error:
+            raise self.member_error(name, None, str(error)) from error
         except UnicodeDecodeError as error:
             raise self.member_error(
                 name, None, f"byte {error.start + 1:,} is not UTF-8; save the file as UTF-8"
@@ -507,18 +526,16 @@ class Folder(FileOrigin):
         except errors as error:
             raise self.member_error(name, None, str(error)) from error
 
-    @contextlib.contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
-        """Raise FormatError for what reading a member raises."""
-        try:
-            with self.reading():
-                yield
-        except LimitError as error:
-            raise self.error(None, f"{visible(name)} {error}") from error
-        except DAMAGED as error:
-            raise self.error(
-                None, f"{visible(name)} cannot be unpacked: {reason_of(error)}"
-            ) from error
+    def _member_unread(self, name: str, error: Exception) -> FormatError:
+        """The refusal of a member, for an error of UNREADABLE.
+
+        No context manager: a folder has three files and more for each text.
+        """
+        if isinstance(error, OSError):
+            return self.unread(error)
+        if isinstance(error, LimitError):
+            return self.error(None, f"{visible(name)} {error}")
+        return self.error(None, f"{visible(name)} cannot be unpacked: {reason_of(error)}")
 
     def _check_names(self) -> None:
         if not self.names:
@@ -536,9 +553,12 @@ class Folder(FileOrigin):
         digest = hashlib.sha256()
         for name in self.names:
             content = hashlib.sha256()
-            with self._reading(name), self.open(name) as member:
-                while chunk := member.read(CHUNK):
-                    content.update(chunk)
+            try:
+                with self.open(name) as member:
+                    while chunk := member.read(CHUNK):
+                        content.update(chunk)
+            except UNREADABLE as error:
+                raise self._member_unread(name, error) from error
             digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content.digest())
         return digest.hexdigest()
 
@@ -782,10 +802,6 @@ _END = b"PK\x05\x06"
 _END_64 = b"PK\x06\x06"
 _LONGEST_END = 22 + 65_535
 _COMMENT = "pack it again without padding, or import the files themselves"
-
-
-class LimitError(ValueError):
-    """A limit is exceeded; the message states the limit and what was found."""
 
 
 def check_count(found: int, most: int, what: str) -> None:

@@ -221,9 +221,12 @@ def is_sealed(line: str) -> bool:
     )
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def compact_json(value: object) -> str:
     """JSON without white space and escapes, keys in the given order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def digest_of(values: Mapping[str, object]) -> str:

@@ -958,12 +958,10 @@ class TaskAnnotations:
         self.slots: Sequence[AnnotationOwner] = (
             slots_of(kept.votes, kept.flags, gold=kept.gold is not None) if kept else ()
         )
-
-    @property
-    def annotations(self) -> Sequence[Annotation]:
-        """Under either name, without those that are rejected and do not count."""
         every = self.task.annotations or self.task.completions or ()
-        return [one for one in every if self.how.count_rejected or not one.rejected]
+        self.annotations = [one for one in every if self.how.count_rejected or not one.rejected]
+        """Under either name, without those that are rejected and do not count."""
+        self.tally.counts["rejected"] += len(every) - len(self.annotations)
 
     def skips(self) -> Iterator[tuple[str | None, str | None]]:
         """Who skipped the task, and when. Raises MarkError."""
@@ -1089,8 +1087,6 @@ def rows_of(
     stated = [one for one in found if isinstance(one, StatedMarks)]
     skips = list(annotations.skips())
     tally.counts["drafts"] += len(task.drafts or ())
-    every = task.annotations or task.completions or ()
-    tally.counts["rejected"] += len(every) - len(annotations.annotations)
     tally.counts["other white space"] += len(text.other_space)
     tally.counts["unsure"] += len(text.doubts)
     bare = [one for one in stated if one.bare]
@@ -1179,7 +1175,7 @@ class _NumberTable:
         tally: LabelStudioCounts,
     ) -> "_NumberTable":
         """The tokens are the stored ones, split where a span begins or ends inside one."""
-        spots = {s for one in stated for s in one.graph.spots if s.label != IGNORE}
+        spots = (s for one in stated for s in one.graph.spots if s.label != IGNORE)
         marks = sorted({(spot.start, spot.end) for spot in spots})
         if kept is None:
             base = text.tokenized(marks)

@@ -305,6 +305,7 @@ MENTION_LINK_LABELS = (SAME, *(relation.value for relation in Relation))
 LINK_LABELS = (*ORIGINS, *MENTION_LINK_LABELS)
 KNOWN_LINKS = (*LINK_LABELS, *WITH_RELATION)
 """Labels of links that are read."""
+SPAN_LABEL_SET, LINK_LABEL_SET = frozenset(SPAN_LABELS), frozenset(KNOWN_LINKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,6 +448,15 @@ def read_graph(
     from nfh_models.text.numbers import may_hold_number
 
     tally, labels = how.tally, how.labels
+    spots, links = {s.label for s in graph.spots}, {k.label for k in graph.links}
+    if (
+        spots <= SPAN_LABEL_SET
+        and links <= LINK_LABEL_SET
+        and spots.isdisjoint(labels.labels)
+        and links.isdisjoint(labels.relations)
+        and (exported or CLASSES.isdisjoint(spots))
+    ):
+        return graph
     ours = [span_label(spot.label, labels) for spot in graph.spots]
     kept = [k for k in graph.links if IGNORE not in (ours[k.source], ours[k.target])]
     relations = [meaning(k.label, labels.relations, KNOWN_LINKS) for k in kept]

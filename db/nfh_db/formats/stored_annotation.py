@@ -247,10 +247,9 @@ def _passage(
 def _check_turns(turns: Sequence[TurnRow]) -> None:
     """Refuse integers that JSON readers may round; the hash does not cover times."""
     for turn in turns:
-        times = [time for time in (turn.begin, turn.until) if time is not None]
-        if abs(turn.number) > INTEGER_LIMIT or not all(
-            0 <= time <= INTEGER_LIMIT for time in times
-        ):
+        begin, until = turn.begin or 0, turn.until or 0
+        if max(abs(turn.number), begin, until) > INTEGER_LIMIT or begin < 0 or until < 0:
+            times = [time for time in (turn.begin, turn.until) if time is not None]
             found = shown([turn.number, *times])
             raise MarkError(
                 f'key "{KEY}.turns": found {found}, a number and when it is said; wanted '
