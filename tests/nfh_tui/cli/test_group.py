@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,6 +34,17 @@ print(__import__("json").dumps([status, loaded, ours]), file=sys.stderr)
 """
 
 
+POLICY = """
+import os, sys
+from nfh_tui.__main__ import main
+sys.argv[1:] = ["--version"]
+try:
+    main()
+except SystemExit:
+    print(os.environ["OMP_WAIT_POLICY"])
+"""
+
+
 def loaded_by(*calls: tuple[str, ...]) -> tuple[int, list[str], list[str]]:
     """Exit status, heavy modules and our own ones after calls in one process."""
     code = LIST_LOADED.format(calls=calls, heavy=HEAVY)
@@ -55,6 +67,22 @@ def test_the_help_of_a_command_and_what_only_lists_loads_no_framework() -> None:
     calls = [*helps, ("formats",), ("keys",)]
     if loaded_by(*calls)[:2] != (0, []):
         assert {one: loaded_by(one)[:2] for one in calls} == dict.fromkeys(calls, (0, []))
+
+
+def test_the_threads_of_a_command_wait_asleep() -> None:
+    """Unless the user says otherwise."""
+    for given, policy in ({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE"):
+        rest = {
+            name: value for name, value in os.environ.items() if not name.startswith("OMP_")
+        }
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", POLICY],
+            env=rest | given,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == policy
 
 
 def test_help_lists_every_command_with_its_line(call: Call) -> None:
