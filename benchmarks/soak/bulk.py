@@ -178,7 +178,14 @@ class Chooser(Choosing):
         steps = [] if not stack else stack[-1]
         if what == "undo":
             steps = [(key, after, before) for key, before, after in steps]
-        able = [step for step in steps if self.model.state.get(step[0]) == step[1]]
+        state = self.model.state
+        able = [
+            (key, before, after)
+            for key, before, after in steps
+            if state.get(key) == before
+            # A number that was replaced since gets no gold again.
+            and (after is None or state.get(("anchor", *key[1:4])) == "live")
+        ]
         if not able:
             return None
 
