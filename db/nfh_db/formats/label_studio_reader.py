@@ -958,10 +958,12 @@ class TaskAnnotations:
         self.slots: Sequence[AnnotationOwner] = (
             slots_of(kept.votes, kept.flags, gold=kept.gold is not None) if kept else ()
         )
-        every = self.task.annotations or self.task.completions or ()
-        self.annotations = [one for one in every if self.how.count_rejected or not one.rejected]
+
+    @cached_property
+    def annotations(self) -> Sequence[Annotation]:
         """Under either name, without those that are rejected and do not count."""
-        self.tally.counts["rejected"] += len(every) - len(self.annotations)
+        every = self.task.annotations or self.task.completions or ()
+        return [one for one in every if self.how.count_rejected or not one.rejected]
 
     def skips(self) -> Iterator[tuple[str | None, str | None]]:
         """Who skipped the task, and when. Raises MarkError."""
@@ -1087,6 +1089,8 @@ def rows_of(
     stated = [one for one in found if isinstance(one, StatedMarks)]
     skips = list(annotations.skips())
     tally.counts["drafts"] += len(task.drafts or ())
+    every = task.annotations or task.completions or ()
+    tally.counts["rejected"] += len(every) - len(annotations.annotations)
     tally.counts["other white space"] += len(text.other_space)
     tally.counts["unsure"] += len(text.doubts)
     bare = [one for one in stated if one.bare]

@@ -305,7 +305,7 @@ MENTION_LINK_LABELS = (SAME, *(relation.value for relation in Relation))
 LINK_LABELS = (*ORIGINS, *MENTION_LINK_LABELS)
 KNOWN_LINKS = (*LINK_LABELS, *WITH_RELATION)
 """Labels of links that are read."""
-SPAN_LABEL_SET, LINK_LABEL_SET = frozenset(SPAN_LABELS), frozenset(KNOWN_LINKS)
+KNOWN_SPAN_SET, KNOWN_LINK_SET = frozenset(SPAN_LABELS), frozenset(KNOWN_LINKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,8 +450,8 @@ def read_graph(
     tally, labels = how.tally, how.labels
     spots, links = {s.label for s in graph.spots}, {k.label for k in graph.links}
     if (
-        spots <= SPAN_LABEL_SET
-        and links <= LINK_LABEL_SET
+        spots <= KNOWN_SPAN_SET
+        and links <= KNOWN_LINK_SET
         and spots.isdisjoint(labels.labels)
         and links.isdisjoint(labels.relations)
         and (exported or CLASSES.isdisjoint(spots))
